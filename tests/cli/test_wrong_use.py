@@ -2,12 +2,14 @@
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
 from mcn.cli.main import VERBS
-from tests.cli.conftest import Run, refused
+from mcn.train import RECIPES
+from tests.cli.conftest import Run, printed, refused, write_graph
 
 METRICS = "accuracy, balanced-accuracy, macro-f1, roc-auc, average-precision, log-loss, …"
 METHODS = "mcn, paper, views, trees, auto, gat, gcn, mlp, gat-consistency"
@@ -157,3 +159,26 @@ def test_wrong_use(mcn: Run, command: str, message: str, here: Path) -> None:
     told = refused(mcn(*shlex.split(command)))
     assert re.fullmatch(re.escape(message).replace("…", ".*"), told), told
     assert {path.name for path in here.rglob("*")} == {"folder.npz", "bad.yaml"}
+
+
+def test_an_extra_is_asked_for_before_the_work(mcn: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("matplotlib", "matplotlib.figure", "networkx"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert "need matplotlib: pip install 'mcn[viz]'" in refused(
+        mcn("reproduce", "figure4", "--out", "figure")
+    )
+    assert list(here.iterdir()) == []  # no network was trained
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    assert "needs Optuna: pip install 'mcn[search]'" in refused(mcn("search", "--dataset", "karate"))
+
+
+def test_help_names_what_is_taken(mcn: Run) -> None:
+    text = " ".join(printed(mcn("train", "--help")).split())
+    assert all(recipe in text for recipe in RECIPES)
+    assert "eq:k" not in text  # --psi takes names alone
+    assert "psi must be one of" in refused(mcn("train", "--dataset", "karate", "--psi", "eq:k2"))
+
+
+def test_a_folder_that_cannot_be_written_is_named(mcn: Run, here: Path) -> None:
+    edges, _ = write_graph(here)
+    assert "/proc/packed" in refused(mcn("pack", edges, "--out", "/proc/packed"))

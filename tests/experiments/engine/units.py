@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import mcn.paper.baselines  # noqa: F401 - registers the methods that the units name
 from mcn.experiments import Ledger, Source, Unit, run_units
 
 KARATE = Source("karate")
