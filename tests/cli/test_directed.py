@@ -25,7 +25,13 @@ def test_direction_on_the_command_line(mcn: Run, tmp_path: Path) -> None:
     for words, message in {
         ("train", *files, "--recipe", "mcn", "--motifs", "in"): "motif 'in' needs direction",
         ("train", "--directed", "--dataset", "karate"): "karate: its files are undirected; directed is for",
-        ("compare", *files, "--directed", "--weights", "target"): "--weights target and --directed",
+        (
+            "compare",
+            *files,
+            "--directed",
+            "--weights",
+            "target",
+        ): "--directed does not go with --weights target",
     }.items():
         failed = mcn(*words)
         assert (failed.code, failed.err.count("\n")) == (2, 1), failed.err
