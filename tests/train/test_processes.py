@@ -141,7 +141,7 @@ from mcn.train.processes import joined
 folder, settings = sys.argv[1], json.loads(sys.argv[2])
 with joined() as team:
     train(mcn.load_dataset("karate"), RECIPES["mcn"].config(**settings), folder, resume=True)
-print("trained by", team.size)
+sys.stdout.write(f"trained by {team.size}\\n")  # at once: two processes share the pipe
 """
 
 
